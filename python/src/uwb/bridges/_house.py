@@ -15,7 +15,7 @@ from typing import Any
 import uwb
 
 from . import _homeassistant
-from ._input import Place, SiteChange, since_epoch
+from ._input import Place, SiteChange, since_epoch, squared
 
 log = logging.getLogger("uwb.bridges.mqtt")
 
@@ -401,8 +401,7 @@ class House:
         if "espresense" in self.settings.dialects:
             self.outbox.state(f"espresense/rooms/{room}/status", "online")
             members.update(raw=found.newest.distance)
-            # A product that is too large is infinite; a power is an error.
-            variance = found.smooth.sigma * found.smooth.sigma
+            variance = squared(found.smooth.sigma)
             if math.isfinite(variance):
                 members["var"] = round(variance, 4)
             if found.newest.rssi_dbm is not None:

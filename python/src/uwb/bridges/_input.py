@@ -82,6 +82,11 @@ def number(value: object) -> float | None:
     return found if math.isfinite(found) else None
 
 
+def squared(value: float) -> float:
+    """Returns the square of a value; infinity where a power would be too large for a number."""
+    return value * value
+
+
 def name(value: object) -> str | None:
     """Returns a text that is not empty, without unpaired surrogates and of a limited length."""
     if not isinstance(value, str) or not value:

@@ -13,7 +13,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 import uwb
 
-from ._input import Place
+from ._input import Place, squared
 from ._topics import BLUE, GREEN, Color, Vector, angle, ellipse, flat_topic, pose_covariance
 
 #: Everything that a measurement has; NaN for unknown values, angles in radians.
@@ -80,7 +80,7 @@ class Ros:
 
     def measurement(self, value: uwb.Measurement, moment: int) -> Iterator[Record]:
         """Yields sensor_msgs/Range if there is a distance, and uwb_msgs/Measurement."""
-        header, variance = _header(moment, value.chip), _or_nan(value.sigma) * _or_nan(value.sigma)
+        header, variance = _header(moment, value.chip), squared(_or_nan(value.sigma))
         if value.distance is not None:
             # No kind of radiation is radio: 0 is ultrasound.
             yield self._record(

@@ -9,7 +9,7 @@ import math
 import uwb
 
 from ._house import slug
-from ._input import Place, name, numbers
+from ._input import Place, name, numbers, squared
 
 Vector = tuple[float, float, float]
 Color = tuple[float, float, float, float]
@@ -39,7 +39,7 @@ def angle(value: uwb.Measurement, kind: str) -> tuple[float, float]:
         degrees, sigma = getattr(value, f"{kind}_deg"), None
     return (
         math.nan if degrees is None else math.radians(degrees),
-        math.nan if sigma is None else math.radians(sigma) * math.radians(sigma),
+        math.nan if sigma is None else squared(math.radians(sigma)),
     )
 
 

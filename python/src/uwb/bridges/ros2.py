@@ -100,7 +100,7 @@ class UwbNode(Node):  # type: ignore[misc]
             field_of_view=2 * math.pi, min_range=0.0, max_range=self._farthest, range=float(value.distance or 0))
         # Since Jazzy; 0 is unknown there.
         if hasattr(message, "variance"):
-            message.variance = (value.sigma or 0.0) * (value.sigma or 0.0)
+            message.variance = (value.sigma or 0.0) ** 2
         return message
 
     def _publish(self, kind: Any, topic: str, message: Any, quality: Any) -> None:
